@@ -12,7 +12,7 @@ const longestSentence = 4 * 16_384;
 /** Characters of a text that are read at once. */
 const pieceLength = 16_384;
 
-const sentenceEnd = /\n+|(?<=[.!?])\s+/u;
+const sentenceEnd = /\n+|(?<=[.!?])\s+|(?<=[。！？।؟])\s*/u;
 
 /** The texts of records that were forgotten. It reads them, and other texts, in slices of the client whose request this is. */
 export class ForgottenTexts {
@@ -21,7 +21,7 @@ export class ForgottenTexts {
   readonly #quotes = new TextFinder({ inCut: true });
   /** The same, as JSON writes them. */
   readonly #inJson = new TextFinder({ inCut: true });
-  /** The texts and their sentences as they were written. */
+  /** The texts and their sentences as they were written, without the marks at their ends. */
   readonly written: readonly string[];
 
   private constructor(written: readonly string[]) {
@@ -29,7 +29,7 @@ export class ForgottenTexts {
   }
 
   static async of(texts: readonly string[]): Promise<ForgottenTexts> {
-    const written = new Set(texts);
+    const written = new Set(texts.map(withoutMarks));
     const quoted: string[] = [];
     const forgotten = new ForgottenTexts(quoted);
     const slices = clientSlices();
@@ -49,9 +49,9 @@ export class ForgottenTexts {
     };
     const addSentence = async (sentence: string) => {
       if (slices.over) await slices.next();
-      const part = plainText(sentence);
+      const part = withoutMarks(plainText(sentence));
       if (part.length < shortestQuote) return;
-      written.add(sentence);
+      written.add(withoutMarks(sentence));
       await add(part);
     };
     for (const text of texts) {
@@ -59,7 +59,7 @@ export class ForgottenTexts {
       if (whole === '') continue;
       if (slices.over) await slices.next();
       forgotten.#wholes.add(whole);
-      await add(whole);
+      await add(withoutMarks(whole));
       let rest = '';
       for (const piece of piecesOf(text)) {
         const sentences = (rest + piece).split(sentenceEnd);
@@ -93,6 +93,20 @@ export class ForgottenTexts {
     const slices = clientSlices();
     return isIn(this.#inJson, await plain(written(jsonPieces(value)), slices), slices);
   }
+}
+
+const mark = /[\p{P}\p{Sk}\s]/u;
+
+/** Marks and blanks that are dropped from an end. */
+const mostMarks = 64;
+
+/** Returns a text without the marks and blanks at its ends: who quotes it goes on in other ways. A text of marks alone stays. */
+function withoutMarks(text: string): string {
+  let end = text.length;
+  while (end > 0 && text.length - end < mostMarks && mark.test(text.charAt(end - 1))) end--;
+  let begin = 0;
+  while (begin < end && begin < mostMarks && mark.test(text.charAt(begin))) begin++;
+  return text.slice(begin, end) || text;
 }
 
 async function isIn(finder: TextFinder, text: string, slices: Slices): Promise<boolean> {

@@ -38,9 +38,28 @@ test('a text is recognised whole, in its sentences, and in JSON', async () => {
   expect(await texts.within('The owl hides the amber key.')).toBe(false);
   expect(await texts.quotedBy('As I said, the OWL hides\n the amber key. Go!')).toBe(true);
   expect(await texts.quotedBy('The owl hides.')).toBe(false);
+  expect(await texts.quotedBy('Well, the owl hides the amber key, but')).toBe(true);
+  expect(await texts.quotedByJsonOf({ reply: '“The owl hides the amber key”, it says' })).toBe(true);
   expect(await texts.quotedByJsonOf({ reply: secret })).toBe(true);
   expect(await texts.quotedByJsonOf({ reply: 'an owl' })).toBe(false);
   expect(await (await ForgottenTexts.of(['', ' '])).quotedBy('anything')).toBe(false);
+  const marks = await ForgottenTexts.of(['- PIN 4711.', '?!', '-'.repeat(100_000)]);
+  for (const [said, isQuote] of [
+    ['the pin 4711, yes', true],
+    ['pin 471', false],
+    ['what?!', true],
+    ['what?', false],
+  ])
+    expect(await marks.quotedBy(said as string), said as string).toBe(isQuote);
+});
+
+test('sentences of scripts without blanks between them are recognised', async () => {
+  const sentences = [
+    '琥珀色の鍵はふくろうが庭の三番目の石の下に隠している。',
+    '蜂は花の場所を仲間に教えるために巣の中で長く踊る。',
+  ];
+  const japanese = await ForgottenTexts.of([sentences.join('')]);
+  for (const sentence of sentences) expect(await japanese.quotedBy(`はい、${sentence}`)).toBe(true);
 });
 
 test('a text that was cut within a forgotten sentence quotes it', async () => {
