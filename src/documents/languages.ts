@@ -6,15 +6,15 @@ import { functionWords } from '../base/words/function-words.js';
  */
 export type LanguageShares = readonly { language: string; share: number }[];
 
-/** Scripts of one language, or of several that nothing here needs to tell apart. */
+/** Scripts of one language, and of several that nothing here needs to tell apart. */
 const scripts = {
   Korean: /\p{Script=Hangul}/gu,
   Thai: /\p{Script=Thai}/gu,
   Lao: /\p{Script=Lao}/gu,
   Khmer: /\p{Script=Khmer}/gu,
   Burmese: /\p{Script=Myanmar}/gu,
-  Hindi: /\p{Script=Devanagari}/gu,
-  Bengali: /\p{Script=Bengali}/gu,
+  'a language in Devanagari letters': /\p{Script=Devanagari}/gu,
+  'a language in Bengali letters': /\p{Script=Bengali}/gu,
   Tamil: /\p{Script=Tamil}/gu,
   Telugu: /\p{Script=Telugu}/gu,
   Gujarati: /\p{Script=Gujarati}/gu,
@@ -22,12 +22,12 @@ const scripts = {
   Malayalam: /\p{Script=Malayalam}/gu,
   Punjabi: /\p{Script=Gurmukhi}/gu,
   Sinhala: /\p{Script=Sinhala}/gu,
-  Arabic: /\p{Script=Arabic}/gu,
-  Hebrew: /\p{Script=Hebrew}/gu,
+  'a language in Arabic letters': /\p{Script=Arabic}/gu,
+  'a language in Hebrew letters': /\p{Script=Hebrew}/gu,
   Greek: /\p{Script=Greek}/gu,
   Armenian: /\p{Script=Armenian}/gu,
   Georgian: /\p{Script=Georgian}/gu,
-  Amharic: /\p{Script=Ethiopic}/gu,
+  'a language in Ethiopic letters': /\p{Script=Ethiopic}/gu,
   'a language in Cyrillic letters': /\p{Script=Cyrillic}/gu,
 } as const;
 

@@ -69,7 +69,7 @@ export async function indexCommand(folder: string, flags: IndexFlags): Promise<v
       .finally(() => view.stop());
     const ms = Math.round(performance.now() - started);
     if (flags.json) return printJson({ ...index, ms });
-    printIndex(folder, index, ms);
+    printIndex({ folder, output }, index, ms);
   });
 }
 
@@ -86,7 +86,7 @@ async function watchCommand(
     const ms = Math.round(performance.now() - started);
     started = performance.now();
     if (json) return printJsonLine({ kind: 'indexed', ...index, ms });
-    printIndex(folder, index, ms);
+    printIndex({ folder, output: options.output }, index, ms);
     print(`watching ${printableLine(folder)}; Ctrl-C ends it`);
   };
   const onChange = (change: WatchedChange) =>
@@ -128,7 +128,11 @@ function indexFailure(error: unknown): unknown {
     : error;
 }
 
-function printIndex(folder: string, index: FolderIndex, ms: number): void {
+/** The folder and the place of its index as they were given. */
+type GivenPlace = { folder: string; output: string | undefined };
+
+function printIndex(place: GivenPlace, index: FolderIndex, ms: number): void {
+  const { folder } = place;
   const { records, files, read, removed, reused, embedded, problems } = index;
   const changes = [
     `${counted(read, 'file')} read`,
@@ -144,13 +148,13 @@ function printIndex(folder: string, index: FolderIndex, ms: number): void {
       ? `${printableLine(folder)} has no text any more; searches of it find nothing`
       : `knowledge base: ${printableLine(index.config)}`,
   );
-  if (index.unfit !== undefined) printUnfit(folder, index.unfit);
+  if (index.unfit !== undefined) printUnfit(place, index.unfit);
   printLeftOut(index.leftOut);
   printProblems(problems);
 }
 
 /** Says which model fits the languages of the folder, and how to get it. */
-function printUnfit(folder: string, { languages, better }: UnfitModel): void {
+function printUnfit({ folder, output }: GivenPlace, { languages, better }: UnfitModel): void {
   const shown = languages.slice(0, maxLanguages).join(', ');
   note(
     `many texts are not English (${shown}): the model all-MiniLM-L6-v2 does not know their meaning, so their words are searched`,
@@ -159,7 +163,8 @@ function printUnfit(folder: string, { languages, better }: UnfitModel): void {
     note('  a model that knows them finds more: docs/guides/models.md');
     return;
   }
-  const again = `${commandName()} index ${shellText(folder)} --model ${shellText(better.model)}`;
+  const place = output === undefined ? '' : ` --output ${shellText(output)}`;
+  const again = `${commandName()} index ${shellText(folder)}${place} --model ${shellText(better.model)}`;
   const commands = [better.command, again].filter((command) => command !== undefined).join(' && ');
   note(`  ${printableLine(better.model)} knows them: ${printableLine(commands)}`);
 }
