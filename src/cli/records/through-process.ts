@@ -61,10 +61,33 @@ export async function forgetEverywhere(
   const quoting: QuotingHistory[] = 'histories' in done ? (done.histories as QuotingHistory[]) : [];
   for (const { socket } of peers) {
     if (socket === through?.socket) continue;
-    const dropped = await ask(socket, { op: 'drop', ids, texts, histories }, signal).catch(ended);
-    quoting.push(...(dropped?.histories ?? []));
+    for (const [at, some] of piecesOf(texts).entries()) {
+      const request = { op: 'drop', ids: at === 0 ? ids : [], texts: some, histories } as const;
+      const dropped = await ask(socket, request, signal).catch(ended);
+      quoting.push(...(dropped?.histories ?? []));
+    }
   }
   return { ...result, filesWith, histories: quoting, unreached };
+}
+
+/** Most characters of texts in one request: each takes at most six bytes of JSON, and the rest is for the ids. */
+const pieceCharacters = 16 * 1024 * 1024;
+
+/** Cuts a list into one or more pieces that a request can carry: a record has at most 16 MiB. */
+export function piecesOf(texts: readonly string[], longest: number = pieceCharacters): string[][] {
+  let piece: string[] = [];
+  const pieces = [piece];
+  let room = longest;
+  for (const text of texts) {
+    if (text.length > room && piece.length > 0) {
+      piece = [];
+      pieces.push(piece);
+      room = longest;
+    }
+    piece.push(text);
+    room -= text.length;
+  }
+  return pieces;
 }
 
 /** A process that ended meanwhile has forgotten, too. @throws other errors */

@@ -1,12 +1,15 @@
+import { constants } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { LorekeepError } from '../../../lib/internal.js';
 import { parseWithWideIntegers, stringifyWithWideIntegers } from '../../base/schema/wide-integers.js';
 
-/** Bytes of a request or a reply. */
-export const longestLine: number = 128 * 2 ** 20;
+/** Most bytes of a request. */
+export const longestRequest: number = 128 * 2 ** 20;
+/** Most bytes of a reply: what it says is done, so it is refused only beyond what can be read. */
+export const longestReply: number = constants.MAX_STRING_LENGTH;
 
-/** Reads the one line of a connection. @throws IO */
-export function readLine(socket: Socket): Promise<unknown> {
+/** Reads the one line of a connection. `longest`: its most bytes. @throws IO */
+export function readLine(socket: Socket, longest: number): Promise<unknown> {
   const parts: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve, reject) => {
@@ -15,7 +18,7 @@ export function readLine(socket: Socket): Promise<unknown> {
     socket.on('data', (part) => {
       parts.push(part as Buffer);
       bytes += part.length;
-      if (bytes > longestLine) {
+      if (bytes > longest) {
         fail('the message is too long');
         socket.destroy();
         return;
@@ -37,11 +40,11 @@ export function readLine(socket: Socket): Promise<unknown> {
   });
 }
 
-/** Returns a message as bytes; undefined for one that is too long. */
-export function lineOf(value: unknown): Buffer | undefined {
+/** Returns a message as bytes; undefined for one that is longer than `longest`. */
+export function lineOf(value: unknown, longest: number): Buffer | undefined {
   try {
     const line = Buffer.from(`${stringifyWithWideIntegers(value)}\n`);
-    return line.length > longestLine ? undefined : line;
+    return line.length > longest ? undefined : line;
   } catch (error) {
     // Longer than any string.
     if (error instanceof RangeError) return undefined;
@@ -49,9 +52,9 @@ export function lineOf(value: unknown): Buffer | undefined {
   }
 }
 
-/** @throws IO */
-export function writeLine(socket: Socket, value: unknown): void {
-  const line = lineOf(value);
+/** Writes a reply. @throws IO */
+export function writeReply(socket: Socket, value: unknown): void {
+  const line = lineOf(value, longestReply);
   if (line === undefined) throw new LorekeepError('IO', "the operator's socket: the message is too long");
   socket.write(line);
 }

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { AnyLorekeepError } from '../../../lib/basics.js';
 import type { KnowledgeBase } from '../knowledge-base.js';
 import type { KnowledgeLog } from '../log.js';
-import { readLine, writeLine } from './lines.js';
+import { longestRequest, readLine, writeReply } from './lines.js';
 import type { OperatorReplies, OperatorRequest, QuotingHistory } from './messages.js';
 import { newSocket, removeSocket, withShortName } from './socket-place.js';
 
@@ -89,11 +89,11 @@ export class OperatorSocket {
     for (const event of ['end', 'close'] as const) socket.once(event, () => gone.abort());
     const late = setTimeout(() => socket.destroy(), arrivalMs).unref();
     try {
-      const request = (await readLine(socket)) as OperatorRequest;
+      const request = (await readLine(socket, longestRequest)) as OperatorRequest;
       clearTimeout(late);
-      writeLine(socket, { result: await this.#answer(request, gone.signal) });
+      writeReply(socket, { result: await this.#answer(request, gone.signal) });
     } catch (error) {
-      writeLine(socket, { error: errorFacts(error) });
+      writeReply(socket, { error: errorFacts(error) });
     } finally {
       clearTimeout(late);
       socket.end();

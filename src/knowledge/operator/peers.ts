@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { AnyLorekeepError } from '../../../lib/basics.js';
 import { LorekeepError } from '../../../lib/internal.js';
-import { lineOf, longestLine, readLine } from './lines.js';
+import { lineOf, longestReply, longestRequest, readLine } from './lines.js';
 import type { OperatorReplies, OperatorRequest } from './messages.js';
 import { processOf, removeSocket, socketsOf, withShortName } from './socket-place.js';
 
@@ -65,13 +65,13 @@ export async function ask<Op extends OperatorRequest['op']>(
   request: Extract<OperatorRequest, { op: Op }>,
   signal: AbortSignal | undefined,
 ): Promise<OperatorReplies[Op]> {
-  const line = lineOf(request) ?? tooLong(socket);
+  const line = lineOf(request, longestRequest) ?? tooLong(socket);
   const reply = await withShortName(socket, async (name) => {
     const connection = connect({ path: name, allowHalfOpen: true });
     const stop = () => connection.destroy();
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      const answer = readLine(connection);
+      const answer = readLine(connection, longestReply);
       connection.write(line);
       return (await answer) as { result?: OperatorReplies[Op]; error?: ErrorReply };
     } catch (error) {
@@ -91,7 +91,7 @@ export async function ask<Op extends OperatorRequest['op']>(
 
 function tooLong(socket: string): never {
   const holder = processOf(socket);
-  const problem = `the records take more than ${longestLine / 2 ** 20} MiB as JSON, the most that process ${holder}, which has the knowledge base open, takes at once`;
+  const problem = `the records take more than ${longestRequest / 2 ** 20} MiB as JSON, the most that process ${holder}, which has the knowledge base open, takes at once`;
   const message = `${problem}; send them in several batches, or end that process`;
   throw new LorekeepError('INVALID_ARGUMENT', message);
 }
