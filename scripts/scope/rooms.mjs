@@ -152,7 +152,7 @@ export const rooms = [
   ],
   [
     'src/cli',
-    9600,
+    9640,
     'README',
     'the command line, which loads what a command needs when it needs it, lets merge through a server, tells others of forgotten texts in pieces, with indexes of folders and their watch, MCP over stdio, and opening the page; transcripts, with the voice settings of the catalog, of many files, of which some cannot be read; flags of listen without effect, prompts that are too long, and models that it lacks, before anything is indexed; subtitles of a readable length; indexes removed of which some stay; remote models listed and asked; push and pull of knowledge bases in databases; records of files read with nothing lost in silence; a first line in a file for programs that cannot read output',
   ],
