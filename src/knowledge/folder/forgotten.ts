@@ -17,16 +17,30 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 /** Characters of a passage that is recognised below other titles and headings. */
 const shortestPassage = 20;
 
-/** Returns the digests of a text and of the passage below its first line, which has the titles and headings of a document. */
-function digestsOf(text: string): string[] {
+/** Characters of a word that is normalised: sorting the marks of one letter takes time that grows with their square. */
+const longestWord = 4096;
+
+/** Returns a text with one blank between words and in one Unicode form: who wraps its lines or saves it elsewhere writes no other text. */
+const plain = (text: string): string =>
+  text
+    .split(/\s+/u)
+    .filter((word) => word !== '')
+    .map((word) => (word.length > longestWord ? word : word.normalize('NFC')))
+    .join(' ');
+
+/** Returns a text, and the passage below its first line, which has the titles and headings of a document. */
+function partsOf(text: string): string[] {
   const end = text.indexOf('\n\n');
   const passage = end < 0 ? '' : text.slice(end + 2);
-  return [text, passage].filter((part) => part === text || part.length >= shortestPassage).map(digestOf);
+  return passage.length < shortestPassage ? [text] : [text, passage];
 }
 
-/** Whether a text was forgotten, or its passage was below another title or heading. */
+const digestsOf = (text: string): string[] => partsOf(text).map((part) => digestOf(plain(part)));
+
+/** Whether a text was forgotten, or its passage was below another title or heading. Lists of earlier versions have texts as they were. */
 export const isForgotten = (forgotten: ReadonlySet<string>, text: string): boolean =>
-  forgotten.size > 0 && digestsOf(text).some((digest) => forgotten.has(digest));
+  forgotten.size > 0 &&
+  [...digestsOf(text), ...partsOf(text).map(digestOf)].some((digest) => forgotten.has(digest));
 
 /** Reads the digests of an index. @throws IO, CORRUPT, INVALID_ARGUMENT if it is no file or too long: without them, indexing would bring forgotten texts back */
 export async function readForgotten(place: string): Promise<ReadonlySet<string>> {

@@ -1,4 +1,5 @@
 /** What happens to changes that are not merged when the files of a knowledge base are made anew. */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -203,6 +204,36 @@ test('records that another process changes while their folder is indexed stay so
   expect(present).toEqual([['own', '3.md'], ['3.md'], []]);
   await index();
   expect(await content(config)).not.toHaveProperty('3.md');
+});
+
+test('a forgotten text stays out however its lines are wrapped and its letters are written', async () => {
+  const folder = join(place, 'docs');
+  const output = join(place, 'index');
+  mkdirSync(folder);
+  const write = (text: string) => writeFileSync(join(folder, 'a.txt'), text);
+  write('The owl hides the\nkey in the caf\u00e9.\n');
+  writeFileSync(join(folder, 'b.txt'), 'Ice flows.');
+  const { config } = await indexFolder({ folder, models, output });
+  const forgotten = join(output, 'forgotten.json');
+  await using kb = await openKnowledgeBase(config, { models });
+  await kb.forget(['a.txt']);
+  await kb.close();
+  const spellings = [
+    'The owl hides the key\nin  the caf\u00e9.',
+    'The owl hides the\r\nkey in the cafe\u0301.\n',
+  ];
+  for (const text of spellings) {
+    write(text);
+    expect(await indexFolder({ folder, models, output })).toMatchObject({ records: 1 });
+  }
+  write('The owl hides a key in the caf\u00e9.\n');
+  expect(await indexFolder({ folder, models, output })).toMatchObject({ records: 2 });
+  // Lists of earlier versions have the digests of texts as they were.
+  const was = 'The owl hides the\nkey in the caf\u00e9.';
+  const digests = [createHash('sha256').update(was).digest('hex')];
+  writeFileSync(forgotten, JSON.stringify({ kind: 'lorekeep forgotten texts', version: 1, digests }));
+  write(was);
+  expect(await indexFolder({ folder, models, output })).toMatchObject({ records: 1 });
 });
 
 test('a forgotten passage stays out below another title, and other passages do not', async () => {
