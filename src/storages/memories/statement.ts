@@ -90,6 +90,8 @@ const negations = new Set(
     ['not', 'no', 'never', 'none', 'without', 'cannot', 'nicht', 'kein', 'keine', 'nie', 'ohne'],
     ['ne', 'pas', 'jamais', 'sans', 'nunca', 'sin', 'non', 'mai', 'senza', 'não', 'sem', 'niet', 'geen'],
     ['nooit', 'inte', 'ikke', 'aldrig', 'aldri', 'не', 'нет', 'никогда', 'nie', 'nigdy', 'bez'],
+    ['nem', 'sem', 'ei', 'en', 'nu', 'niciodată', 'není', 'nejsem', 'nije', 'nisam', 'nikdy', 'ekki'],
+    ['δεν', 'μην', 'ποτέ', 'değil', 'asla', 'tidak', 'bukan', 'không', 'ні', 'ніколи', 'hindi'],
   ].flat(),
 );
 
