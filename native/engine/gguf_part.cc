@@ -175,7 +175,10 @@ GgufTensor GgufPart::read_tensor(GgufCursor& cursor) const {
   }
   const auto type = cursor.read<std::uint32_t>("a tensor's type");
   tensor.type = tensor_type(type);
-  if (tensor.type == nullptr) refuse(who + " has the unknown type " + std::to_string(type));
+  if (tensor.type == nullptr) {
+    refuse("tensor " + quoted(tensor.name) + " has the unknown type " + std::to_string(type) +
+           "; the file is damaged, or of a newer format");
+  }
   if (tensor.shape[0] % tensor.type->block != 0) {
     refuse(who + " has rows of " + std::to_string(tensor.shape[0]) + " elements, not a multiple of " +
            std::to_string(tensor.type->block));

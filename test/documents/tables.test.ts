@@ -249,6 +249,14 @@ describe('JSON Lines', () => {
     expect(problems).toEqual([]);
   });
 
+  test('files that were joined keep the lines behind their byte order marks', async () => {
+    const { sections, problems } = await read(
+      'j.jsonl',
+      '\uFEFF{"text": "a"}\n\uFEFF{"text": "b"}\n\uFEFF\n',
+    );
+    expect([texts(sections), problems]).toEqual([['a', 'b'], []]);
+  });
+
   test('a damaged first line, an object without end, and other values lose nothing else', async () => {
     const damaged = await read('w.jsonl', '{"text": "a\n{"text": "b"}\n"c"\n["d", 4]\n');
     expect(texts(damaged.sections)).toEqual(['b', 'c', 'd, 4']);

@@ -241,4 +241,12 @@ describe('weights of each type of the vendored ggml', () => {
     const { message } = await rejection(loading, 'MODEL_INVALID');
     expect(message).toContain(`tensor 'blk.0.ffn_up.weight' is ${type[0]}, a type that no weights have`);
   });
+
+  test('a type of a newer format is named, and the file is not said to be damaged only', async () => {
+    const loading = LanguageModel.load(await modelWith('of a newer format', 77, 32, 17), options);
+    const { message } = await rejection(loading, 'MODEL_INVALID');
+    expect(message).toContain(
+      "tensor 'blk.0.ffn_up.weight' has the unknown type 77; the file is damaged, or of a newer format",
+    );
+  });
 });

@@ -14,7 +14,9 @@ export async function* jsonLines(file: FileHandle): AsyncGenerator<Row> {
   let values: JsonValues | undefined;
   let isDecided = false;
   const first: Line[] = [];
-  for await (const line of linesOf(textOf(file))) {
+  for await (const { number, text } of linesOf(textOf(file))) {
+    // Files that were joined have a byte order mark before each of them.
+    const line = { number, text: text?.replace(/^\uFEFF/, '') };
     if (line.text?.trim() === '') continue;
     if (isDecided) yield* rowsOf(line, values);
     else if (first.push(line) === 2) {
