@@ -10,6 +10,7 @@ import {
   type StoredRecord,
 } from '../../lib/internal.js';
 import { largestConfigBytes } from '../base/files/read-text.js';
+import { graphOf } from './changes/graph-of.js';
 import { embedsTexts, indexFingerprint, type KnowledgeModel } from './model.js';
 import { checkOwnRecords } from './own-records.js';
 import { searchConfig } from './search-config.js';
@@ -28,7 +29,8 @@ const portion = 1000;
 /**
  * Writes a storage as a knowledge base that opens without embedding: the config file at `path`, and next to it the records,
  * the index and the text index. The config is written last. Returns the absolute paths.
- * @throws INVALID_ARGUMENT for a config file that is not of these files; UNSUPPORTED for a flat index; IO, CANCELLED
+ * @throws INVALID_ARGUMENT for a config file that is not of these files, and for a storage without records; UNSUPPORTED for
+ * an older version of several parts, and for a storage that is changed while it is merged; IO, CANCELLED
  */
 export async function saveStorage(
   storage: Storage,
@@ -55,6 +57,13 @@ export async function saveStorage(
     search: searchConfig(defaults),
   };
   await checkConfig(config, written.records_file);
+  const { parts, deletedShare } = storage.merging;
+  if (parts > 1 || deletedShare > 0) await storage.merge({ signal });
+  await using version = storage.pin();
+  if (version.size === 0) {
+    const reason = 'the storage has no records, and a file without records does not open';
+    throw LorekeepError.about('INVALID_ARGUMENT', { file: config, reason });
+  }
   const folder = dirname(config);
   const [recordsFile, indexFile, textIndexFile] = [
     written.records_file,
@@ -65,15 +74,16 @@ export async function saveStorage(
   await writeWhole(
     recordsFile,
     () => checkOwnRecords(recordsFile),
-    (write) => writeRecords(storage, write, signal),
+    (write) => writeRecords(version, write, signal),
   );
   await using records = await Records.read(recordsFile, { fields, signal });
-  const [vectors, texts] = storage.indexes();
+  const [vectors, texts] = version.indexes();
   await using index = vectors;
   await using textIndex = texts;
   const owner = { config, records: recordsFile };
   const fingerprint = embedsTexts(model) ? indexFingerprint(records, model, 'error') : undefined;
-  await index.save(indexFile, { fingerprint, records, owner, signal });
+  await using graph = await graphOf(index, version, { signal });
+  await graph.save(indexFile, { fingerprint, records, owner, signal });
   await textIndex.save(textIndexFile, { fingerprint: records.fingerprint, owner, signal });
   await writeWhole(
     config,

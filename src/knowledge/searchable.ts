@@ -425,8 +425,8 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   /**
    * Writes a knowledge base that opens without embedding: the config file at `path`, and next to it the records, the index
    * and the text index. Returns the absolute paths.
-   * @throws INVALID_ARGUMENT (a model without a name; a file that is not ours to replace), UNSUPPORTED (a flat index), IO,
-   * CANCELLED
+   * @throws INVALID_ARGUMENT (a model without a name; a file that is not ours to replace; no records), UNSUPPORTED (an older
+   * version with changes; changes meanwhile), IO, CANCELLED
    */
   save(path: string, options: SaveStorageOptions = {}): Promise<string[]> {
     checkOptionNames(options, { embeddingModel: true, signal: true }, 'save');

@@ -111,6 +111,21 @@ describe('a storage of records in memory', () => {
 });
 
 describe('save()', () => {
+  it('writes a storage that was changed, and refuses one without records', async () => {
+    await using storage = await createStorage({ records: records.slice(0, 3), fields, model });
+    const [first, second] = records as [StorageRecord, StorageRecord];
+    await storage.update({ add: [{ id: 'new', text: 'Bees dance' }], remove: [first.id] });
+    const [config] = (await storage.save(file('changed', 'kb.json'), { embeddingModel: 'tiny' })) as [string];
+    {
+      await using opened = await openKnowledgeBase(config, { models: async () => ({ model }) });
+      expect((await opened.list()).map(({ id }) => id)).toEqual([second.id, records[2]?.id, 'new']);
+      expect([opened.embeddings, opened.indexWritten]).toEqual([undefined, false]);
+    }
+    await storage.update({ remove: [second.id, records[2]?.id as string, 'new'] });
+    await rejection(storage.save(file('emptied', 'kb.json'), { embeddingModel: 'tiny' }), 'INVALID_ARGUMENT');
+    expect(existsSync(file('emptied', 'kb.records.json'))).toBe(false);
+  });
+
   it.runIf(process.platform === 'linux')('fails where no folder can be made', async () => {
     await using storage = await create();
     const saved = storage.save('/proc/absent/kb.json', { embeddingModel: 'tiny' });

@@ -11,12 +11,12 @@ import {
   Records,
   removeStrayFiles,
   type Storage,
-  VectorIndex,
 } from '../../../lib/internal.js';
 import { ownerOf } from '../destinations.js';
 import { KeptEmbeddings } from '../kept-embeddings.js';
-import { factsOf, indexFingerprint } from '../model.js';
+import { indexFingerprint } from '../model.js';
 import { isSame, type LogSource, lockOrWait, newHeader, readLog, versionOfFile } from './base-log.js';
+import { graphOf } from './graph-of.js';
 import { ChangeLogWriter } from './log-writer.js';
 
 const permissionBits = 0o777;
@@ -87,26 +87,14 @@ async function writePending(storage: Storage, source: LogSource, content: FileCo
   if (files.indexPlace !== undefined) {
     const fingerprint = indexFingerprint(records, model, config.long_text);
     const options = { fingerprint, records, owner, signal };
-    await using graph = await graphOf(index, version, source);
+    const { m, ef_construction: efConstruction } = config.hnsw ?? {};
+    await using graph = await graphOf(index, version, { m, efConstruction, signal });
     await graph.save(files.indexPlace + pending, options);
   }
   if (files.textIndex !== undefined) {
     await textIndex.save(files.textIndex + pending, { fingerprint: records.fingerprint, owner, signal });
   }
   return written;
-}
-
-/** Storages of few records have no graph; files have one always. */
-async function graphOf(
-  index: VectorIndex,
-  version: Storage,
-  { config, model, signal }: LogSource,
-): Promise<VectorIndex> {
-  if (index.kind === 'hnsw') return index;
-  const { m, ef_construction: efConstruction } = config.hnsw ?? {};
-  const rows = await version.embeddings({ signal });
-  const options = { kind: 'hnsw', m, efConstruction, vectorType: config.vector_type, signal } as const;
-  return VectorIndex.build(rows, factsOf(model).dimension, options);
 }
 
 /** Puts the files that are there in place. May be called again after it was interrupted. @throws IO */
