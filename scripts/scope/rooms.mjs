@@ -115,7 +115,7 @@ export const rooms = [
   ],
   [
     'src/knowledge',
-    13_700,
+    13_800,
     'SPEC',
     'knowledge bases that change, forget what they had before and complete a forgetting that was killed and clear away what one left that had not begun, and bring nothing back that is forgotten while it is indexed or built, indexes of folders that stay current and count their live records, choose a model by language, keep their embeddings and forgotten texts wherever they are moved, copied or made anew, go on where a move was killed and count the disk behind them, clear what other configs over the same records have of forgotten texts, write to no folder that has taken the place of their own, let go of a base whose records were replaced, notice that a remote model was replaced, open without its server, learn which relevance nonsense reaches, read the log of changes beside the other files, save its words beside it and take them on opening, count a replaced records file as a version, batches that are copied and converted before they are logged, integers of any size that clients write as texts and are listed; the socket of the operator, whose changes end with their command, whose limit is told before anything is sent, and by which a process lets others change, and which tells that a process has ended; evaluation; the interface of an engine',
   ],
