@@ -397,6 +397,8 @@ export class BaseChanges implements ChangesOfBase {
         await this.#log.dropForgotten();
       }
       this.#writer ??= await this.#startWriter();
+      this.#log.isBehind = !(await this.#writer.keepInPlace());
+      if (this.#log.isBehind) throw behind(files.records);
       return this.#writer;
     } catch (error) {
       if (this.#writer === undefined || this.#log.isBehind) await this.#release();

@@ -2,6 +2,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
+  exact,
+  fileId,
   LorekeepError,
   moveOver,
   removeStrays,
@@ -18,6 +20,8 @@ export interface LogFile {
   /** Makes everything that was written durable. @throws system errors */
   sync(): Promise<void>;
   truncate(size: number): Promise<void>;
+  /** Whether the file is at a path, with at least so many bytes; "gone": no file is there. @throws system errors */
+  placeOf(path: string, size: number): Promise<'here' | 'gone' | 'other'>;
   close(): Promise<void>;
 }
 
@@ -127,6 +131,16 @@ class SystemLogFile implements LogFile {
 
   truncate(size: number): Promise<void> {
     return this.#file.truncate(size);
+  }
+
+  async placeOf(path: string, size: number): Promise<'here' | 'gone' | 'other'> {
+    const there = await lstat(path, exact).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (there === undefined) return 'gone';
+    const own = await this.#file.stat(exact);
+    return fileId(own) === fileId(there) && own.size >= size ? 'here' : 'other';
   }
 
   close(): Promise<void> {

@@ -151,6 +151,25 @@ export class ChangeLogWriter {
     this.#uncut = this.#unflushed = false;
   }
 
+  /** Puts the log in place again if its file was removed. Returns false if another one is there, or if it was cut. @throws IO */
+  async keepInPlace(): Promise<boolean> {
+    await this.#running;
+    const place = await refusing(this.#path, () => this.#file.placeOf(this.#path, this.#end));
+    if (place !== 'gone') return place === 'here';
+    const content: Buffer[] = [];
+    const file = await refusing(this.#path, async () => {
+      for (let at = 0; at < this.#end; at += groupBytes)
+        content.push(await this.#file.read(at, Math.min(groupBytes, this.#end - at)));
+      return this.#files.replace(this.#path, content);
+    });
+    for (const part of content) part.fill(0);
+    await this.#file.close().catch(() => {});
+    this.#file = file;
+    this.#durable = this.#end;
+    this.#uncut = this.#unflushed = false;
+    return true;
+  }
+
   /** Writes the batches that wait, flushes, and closes the file. */
   async close(): Promise<void> {
     this.#closed = true;

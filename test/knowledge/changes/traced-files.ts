@@ -54,6 +54,7 @@ export class TracedFiles implements LogFiles {
         this.trace.push({ kind: 'truncate', size });
         this.content = applied(this.content, { kind: 'truncate', size });
       },
+      placeOf: async () => 'here',
       close: async () => {},
     };
   }

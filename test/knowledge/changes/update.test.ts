@@ -7,6 +7,7 @@ import {
   readlinkSync,
   renameSync,
   rmdirSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -162,6 +163,33 @@ test('versions have the times of the change log, and a batch that cannot be writ
   await using again = await open(config, options);
   expect(times(again).slice(1, 3)).toEqual(made);
   await expect(open(config, { versions: { counts: 9 } })).rejects.toThrow('versions.counts');
+});
+
+test('a log that is removed while a process writes it is put in place again; one that is replaced or cut is an error', async () => {
+  const { config, log } = await knowledgeBase();
+  const add = (kb: KnowledgeBase, id: string) => kb.add([{ id, text: 'Bees' }]);
+  {
+    await using kb = await open(config);
+    await add(kb, 'first');
+    rmSync(log);
+    await add(kb, 'second');
+  }
+  {
+    await using kb = await open(config);
+    expect(await ids(kb)).toEqual(['bees', 'ice', 'bread', 'first', 'second']);
+    const former = readFileSync(log);
+    await add(kb, 'third');
+    writeFileSync(log, former);
+    expect((await rejection(add(kb, 'fourth'))).code).toBe('CORRUPT');
+    expect(kb.outdated).toBe(true);
+  }
+  await using kb = await open(config);
+  await add(kb, 'fifth');
+  renameSync(log, `${log}.former`);
+  writeFileSync(log, readFileSync(`${log}.former`));
+  expect((await rejection(add(kb, 'sixth'))).code).toBe('CORRUPT');
+  await using again = await open(config);
+  expect(await ids(again)).toEqual(['bees', 'ice', 'bread', 'first', 'second', 'fifth']);
 });
 
 test('a text that is too long is refused, or its beginning is embedded as by a build if long_text says so', async () => {
