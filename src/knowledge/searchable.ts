@@ -24,7 +24,7 @@ import {
 } from '../../lib/internal.js';
 import { PendingWork } from '../base/waiting/pending-work.js';
 import { fusionFor, scoreFusionFor, wordsAlone } from '../search/model-fusion.js';
-import { prepareBatch } from './changes/prepare.js';
+import { BatchesInOrder } from './changes/prepare.js';
 import type { Turn } from './embed-in-pieces.js';
 import type { EmbeddingCounts } from './embeddings.js';
 import { markedWords } from './marked-words.js';
@@ -91,6 +91,7 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   /** When the version was made, of a storage that at() returned. */
   #time: number | undefined;
   readonly #searches = new PendingWork();
+  readonly #batches = new BatchesInOrder();
   #closing: Promise<void> | undefined;
 
   /** @internal Use openKnowledgeBase() or createStorage(). */
@@ -143,14 +144,15 @@ export class SearchableStorage<Own extends MetadataOf<Own> = Metadata>
   }
 
   /**
-   * Applies one batch of changes whole, as one version. New texts are embedded with the storage's model. Searches go on meanwhile.
+   * Applies one batch of changes whole, as one version. New texts are embedded with the storage's model. Batches are applied in the
+   * order of the calls; searches go on meanwhile.
    * @throws RECORD_EXISTS, RECORD_MISSING, DUPLICATE_ID, each with `detail.ids`; VERSION_MISMATCH; INVALID_ARGUMENT for records that
    * break the rules of records files; TEXT_TOO_LONG with `detail.id`; CLOSED, CANCELLED
    */
   async update(given: StorageChanges, options: ChangeWork = {}): Promise<UpdateResult> {
     const { signal, turn } = options;
     const source = { config: { fields: this.#fields }, model: this.model };
-    const { changes, vectors } = await prepareBatch(given, source, signal, { turn });
+    const { changes, vectors } = await this.#batches.prepare(given, source, signal, { turn });
     return this.storage.update(changes, vectors, { signal });
   }
 

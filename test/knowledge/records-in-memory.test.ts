@@ -110,6 +110,27 @@ describe('a storage of records in memory', () => {
   });
 });
 
+it('applies batches in the order of the calls, however long their embedding takes', async () => {
+  let release = () => {};
+  const first = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const embedder = {
+    dimension: 2,
+    fingerprint: 'one',
+    embed: async (texts: readonly string[]) => {
+      if (texts.includes('first')) await first;
+      if (texts.includes('second')) setImmediate(release);
+      return texts.map(() => [1, 1]);
+    },
+  };
+  await using storage = await createStorage({ strings: ['Bees dance'], model: embedder });
+  const put = (text: string) => storage.update({ add: [{ id: 'x', text }], upsert: true });
+  const results = await Promise.all([put('first'), put('second')]);
+  expect(results.map(({ version }) => version)).toEqual([1, 2]);
+  expect((await storage.get('x'))?.text).toBe('second');
+});
+
 describe('save()', () => {
   it('writes a storage that was changed, and refuses one without records', async () => {
     await using storage = await createStorage({ records: records.slice(0, 3), fields, model });

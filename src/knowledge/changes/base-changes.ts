@@ -24,7 +24,7 @@ import { ChangeLogWriter, damagedLog } from './log-writer.js';
 import { WordsSaver } from './logged-words.js';
 import { mergeFiles } from './merge-files.js';
 import { hasPendingForget, removeUnfinishedIntents } from './pending-forget.js';
-import { checkIds, type PreparedBatch, prepareBatch } from './prepare.js';
+import { BatchesInOrder, checkIds, type PreparedBatch } from './prepare.js';
 import type {
   BaseDisk,
   BatchOptions,
@@ -72,8 +72,7 @@ export class BaseChanges implements ChangesOfBase {
   #lock: FileLock | undefined;
   #writer: ChangeLogWriter | undefined;
   #waiting: Waiting[] = [];
-  /** Settles when the latest batch has been prepared. */
-  #latest: Promise<unknown> = Promise.resolve();
+  readonly #batches = new BatchesInOrder();
   /** Rounds of batches and merges, one after another. */
   #work: Promise<unknown> = Promise.resolve();
   #stopFollowing: (() => void) | undefined;
@@ -154,21 +153,12 @@ export class BaseChanges implements ChangesOfBase {
     });
   }
 
-  async #prepare(
+  #prepare(
     changes: StorageChanges,
     signal: AbortSignal | undefined,
     options: BatchOptions = {},
   ): Promise<PreparedBatch> {
-    const before = this.#latest;
-    const own = prepareBatch(changes, { ...this.#source, base: this.#source }, signal, options);
-    // Embedding takes times of its own; batches are applied in the order of the calls.
-    const inOrder = Promise.allSettled([own, before]).then(() => own);
-    // Without the batch: its texts may be forgotten.
-    this.#latest = inOrder.then(
-      () => {},
-      () => {},
-    );
-    return await inOrder;
+    return this.#batches.prepare(changes, { ...this.#source, base: this.#source }, signal, options);
   }
 
   /** Writes the changes into the files of the base, and starts the log anew. Batches wait meanwhile. @throws IO, CORRUPT, CANCELLED */

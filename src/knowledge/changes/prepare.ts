@@ -113,6 +113,24 @@ export async function prepareBatch(
   }
 }
 
+/** Prepares batches side by side, as embedding takes times of its own, and returns them in the order of the calls. */
+export class BatchesInOrder {
+  /** Settles when the latest batch has been prepared. */
+  #latest: Promise<unknown> = Promise.resolve();
+
+  /** @throws as prepareBatch() */
+  prepare(...given: Parameters<typeof prepareBatch>): Promise<PreparedBatch> {
+    const own = prepareBatch(...given);
+    const inOrder = Promise.allSettled([own, this.#latest]).then(() => own);
+    // Without the batch: its texts may be forgotten.
+    this.#latest = inOrder.then(
+      () => {},
+      () => {},
+    );
+    return inOrder;
+  }
+}
+
 /** Copies what a batch reads of a record, each property once: its caller may change the record before the batch is applied. */
 function ownRecord(record: StorageRecord): StorageRecord {
   if (typeof record !== 'object' || record === null) return record;
