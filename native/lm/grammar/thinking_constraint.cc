@@ -38,6 +38,13 @@ bool ThinkingConstraint::continues_start(Token token) const {
   return !reply_ || head_.size() + bytes.size() <= rules_.thinking.end.size();
 }
 
+bool ThinkingConstraint::names_channel() const noexcept {
+  if (phase_ != Phase::kHead || rules_.thinking.between.empty()) return false;
+  const auto& [start, end, between] = rules_.thinking;
+  const auto common = std::mismatch(start.begin(), start.end(), end.begin(), end.end()).first - start.begin();
+  return common > 0 && head_.size() >= static_cast<std::size_t>(common);
+}
+
 bool ThinkingConstraint::continues(std::string_view tag, std::string_view bytes) const {
   if (tag.empty() || !tag.starts_with(head_)) return false;
   const std::string_view rest = tag.substr(head_.size());

@@ -36,7 +36,11 @@ class ThinkingConstraint : public TokenConstraint {
   };
 
   /// Whether the reply's own constraint has no say about the next token.
-  bool apart() const noexcept { return in_thinking() || (!head_.empty() && phase_ == Phase::kHead && reply_); }
+  bool apart() const noexcept {
+    return in_thinking() || (!head_.empty() && phase_ == Phase::kHead && reply_) || names_channel();
+  }
+  /// Whether the model has begun a tag of channels, in which only the name of a known channel may come next.
+  bool names_channel() const noexcept;
   bool in_thinking() const noexcept { return phase_ == Phase::kThinking || phase_ == Phase::kForcing; }
   bool continues_start(Token token) const;
   bool continues(std::string_view tag, std::string_view bytes) const;

@@ -367,6 +367,26 @@ TEST("a model with channels opens the one of its reply, whatever the constraint"
   }
 }
 
+TEST("a model with channels that begins one names its thinking or its reply, and no other") {
+  const auto tokens = table({"<|channel|>", "analysis", "final", "commentary", "<|message|>", "<b>"});
+  ReplyRules rules;
+  rules.thinking = {"<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|end|><|start|>assistant"};
+  const auto constraint = constrain_reply(rules, tokens);
+  REQUIRE(constraint != nullptr);
+  CHECK(allows(*constraint, find(*tokens, "<b>")));
+  constraint->accept(find(*tokens, "<|channel|>"));
+  CHECK(!allows(*constraint, find(*tokens, "commentary")));
+  CHECK(!allows(*constraint, find(*tokens, "<b>")));
+  CHECK(allows(*constraint, find(*tokens, "analysis")));
+  constraint->accept(find(*tokens, "final"));
+  CHECK(!allows(*constraint, find(*tokens, "<b>")));
+  constraint->accept(find(*tokens, "<|message|>"));
+  CHECK(allows(*constraint, find(*tokens, "<b>")));
+  const auto plain = constrain_reply(rules, tokens);
+  plain->accept(find(*tokens, "<"));
+  CHECK(allows(*plain, find(*tokens, "b")));  // a reply that begins as the tag does
+}
+
 TEST("thinking leaves the reply its tokens, and the end tag its own") {
   CHECK_EQ(limit_thinking(std::nullopt, 1000, 250, 4), 746u);
   CHECK_EQ(limit_thinking(100, 1000, 250, 4), 100u);
