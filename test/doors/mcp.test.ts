@@ -58,6 +58,25 @@ it('a client of the SDK searches, reads, asks, remembers and forgets', async () 
   expect(JSON.stringify(prompt.messages)).toContain('Question: why?');
 });
 
+it('tools answer as of a version or a time, and say what is wrong with one', async () => {
+  const client = await connected(await writing());
+  const before = new Date().toISOString();
+  const text = 'The quagga eats at noon.';
+  await client.callTool(tool('remember', { id: 'q', text, metadata: { n: 5 } }));
+  const asked = async (name: string, args: object) => JSON.stringify(await client.callTool(tool(name, args)));
+  for (const [name, args] of [
+    ['search', { query: 'When does the quagga eat?', top_k: 1 }],
+    ['get', { ids: ['q'] }],
+    ['list', { limit: 100 }],
+    ['ask', { question: 'When does the quagga eat?' }],
+  ] as const) {
+    expect(await asked(name, args), name).toContain(text);
+    for (const as_of of [0, before]) expect(await asked(name, { ...args, as_of }), name).not.toContain(text);
+    expect(await asked(name, { ...args, as_of: 1 }), name).toContain(text);
+    expect(await client.callTool(tool(name, { ...args, as_of: 'zzz' }))).toMatchObject({ isError: true });
+  }
+});
+
 it('descriptions follow the storages', async () => {
   const opened = await writing();
   const client = await connected(opened);

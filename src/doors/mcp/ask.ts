@@ -1,3 +1,4 @@
+import type { AsOf } from '../../protocol/as-of.js';
 import type { ServerFrames } from '../../protocol/frames.js';
 import type { DoorSession } from '../host.js';
 import { whenNothingIsFound } from '../nothing-relevant.js';
@@ -12,6 +13,7 @@ export interface Question {
   readonly storages: readonly ShownStorage[];
   readonly topK: number | undefined;
   readonly filter: object | undefined;
+  readonly asOf: AsOf | undefined;
 }
 
 /** Answers by one turn of an agent that lives as long. @throws ServerError, McpRefusal; the signal's reason */
@@ -28,7 +30,7 @@ export async function answer(
   try {
     const complete = await new Promise<Complete>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      const fields = { agent_id, text: question.question, hits: true };
+      const fields = { agent_id, text: question.question, hits: true, ...versionsOf(question) };
       session
         .call('TurnRequest', fields, (frame) => frame.type === 'TurnComplete' && resolve(frame))
         .catch(reject);
@@ -40,6 +42,11 @@ export async function answer(
     signal.removeEventListener('abort', stop);
     if (!signal.aborted) end(session, agent_id);
   }
+}
+
+/** The version that each storage answers from. */
+function versionsOf({ storages, asOf }: Question) {
+  return asOf === undefined ? {} : { as_of: Object.fromEntries(storages.map(({ name }) => [name, asOf])) };
 }
 
 /** Ends an agent, and its turn. */

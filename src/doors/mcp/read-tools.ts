@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { counted } from '../../base/schema/counted.js';
+import { type AsOf, asOfSchema } from '../../protocol/as-of.js';
 import { nothingRelevant } from '../nothing-relevant.js';
 import { answer } from './ask.js';
 import { chosen, chosenOne } from './knowledge.js';
@@ -31,6 +32,13 @@ const filter = z
   );
 const topK = z.int().min(1).max(50).optional().describe('Most records that are searched for. Default: 8.');
 
+const as_of = asOfSchema
+  .optional()
+  .describe(
+    'Version of the storage that answers, or a time such as "2024-05-31T12:00:00Z": the result is what was known then. Default: the newest version.',
+  );
+const versionOf = (version: AsOf | undefined) => (version === undefined ? {} : { as_of: version });
+
 const defaultTopK = 8;
 
 const everything = <Shown>(shown: Shown) => shown;
@@ -48,6 +56,7 @@ const search = tool({
       top_k: topK,
       filter,
       storage,
+      as_of,
     }),
   output: z.object({
     hits: z.array(
@@ -58,7 +67,7 @@ const search = tool({
     ),
     message: z.string().optional().describe('Says that nothing relevant was found.'),
   }),
-  async run(knowledge, { query, top_k, filter, storage }) {
+  async run(knowledge, { query, top_k, filter, storage, as_of }) {
     const names = chosen(knowledge, storage).map(({ name }) => name);
     const [only] = names as [string];
     const { hits } = await knowledge.session.call('SearchEmbeddedStringStorageRequest', {
@@ -66,6 +75,7 @@ const search = tool({
       text: query,
       top_k: top_k ?? defaultTopK,
       ...(filter !== undefined && { filter }),
+      ...versionOf(as_of),
     });
     const found = hits.map(({ score, relevance, ...hit }) => ({
       ...shownRecord(knowledge, hit.storage ?? only, hit),
@@ -88,12 +98,13 @@ const get = tool({
     z.object({
       ids: z.array(z.string().min(1).max(10_000)).min(1).max(50).describe('Ids of records.'),
       storage,
+      as_of,
     }),
   output: z.object({
     records: z.array(recordSchema).describe('The records, in the order of the ids.'),
     missing: z.array(z.string()).describe('The ids without a record.'),
   }),
-  async run(knowledge, { ids, storage }) {
+  async run(knowledge, { ids, storage, as_of }) {
     const found = new Map<string, ShownRecord>();
     for (const { name } of chosen(knowledge, storage)) {
       const left = ids.filter((id) => !found.has(id));
@@ -101,6 +112,7 @@ const get = tool({
       const { records } = await knowledge.session.call('GetEmbeddedStringStorageRequest', {
         name,
         ids: left,
+        ...versionOf(as_of),
       });
       for (const record of records) found.set(record.id, shownRecord(knowledge, name, record, true));
       checkLength([...found.values()]);
@@ -139,15 +151,16 @@ const list = tool({
       offset: z.int().min(0).max(4_294_967_295).default(0).describe('Records to skip.'),
       limit: z.int().min(1).max(100).default(20).describe('Most records of the page.'),
       filter,
+      as_of,
     }),
   output: z.object({
     storage: z.string().describe('Name of the storage.'),
     total: z.int().describe('Number of records, or of those that match the filter.'),
     records: z.array(recordSchema).describe('The records, in their order.'),
   }),
-  async run(knowledge, { storage, offset, limit, filter }) {
+  async run(knowledge, { storage, offset, limit, filter, as_of }) {
     const { name } = chosenOne(knowledge, storage);
-    const fields = { name, offset, limit, ...(filter !== undefined && { filter }) };
+    const fields = { name, offset, limit, ...(filter !== undefined && { filter }), ...versionOf(as_of) };
     const page = await knowledge.session.call('ListEmbeddedStringStorageRequest', fields);
     const records = page.records.map((record) => shownRecord(knowledge, name, record));
     const range = `${counted(records.length, 'record')} of ${page.total}, from ${offset}`;
@@ -171,6 +184,7 @@ const ask = tool({
       top_k: topK,
       filter,
       storage,
+      as_of,
     }),
   output: z.object({
     answer: z.string().describe('The answer; empty if no sentence answers the question.'),
@@ -191,9 +205,9 @@ const ask = tool({
       )
       .describe('The records behind the answer.'),
   }),
-  async run(knowledge, { question, top_k, filter, storage }, { signal }) {
+  async run(knowledge, { question, top_k, filter, storage, as_of }, { signal }) {
     const storages = chosen(knowledge, storage);
-    const asked = { question, storages, topK: top_k ?? defaultTopK, filter };
+    const asked = { question, storages, topK: top_k ?? defaultTopK, filter, asOf: as_of };
     const complete = await answer(knowledge, asked, signal);
     const sources = (complete.sources ?? []).map(({ number, storage, id, metadata, cited, sentence }) => ({
       ...(number !== undefined && { number }),
