@@ -203,6 +203,17 @@ test('headers and footers that repeat are dropped, page numbers too; headings in
   ]);
 });
 
+test('headers of the first pages are dropped although their page numbers are Roman', async () => {
+  const numbers = ['ii', 'iii', '1', '2', '3', '4'];
+  const pages = numbers.map((number) =>
+    placed([
+      [72, 760, `Harbour guide ${number}`],
+      [72, 600, 'It rained.'],
+    ]),
+  );
+  expect(textsOf(await read(pages))).toEqual(numbers.map(() => 'It rained.'));
+});
+
 test('lines with the number of their page are dropped although they name the chapter', async () => {
   const heads = ['Chapter 1: Bees 3', 'Chapter 1: Bees 4', 'Chapter 2: Ice 5', '6 | Ice', '7'];
   const pages = heads.map((text) =>

@@ -23,6 +23,12 @@ const shapeOf = (text: string) =>
     .replace(/\s+/g, ' ')
     .trim();
 
+/** The shapes of a line of the first pages, whose numbers are Roman, on later pages. */
+const romanShapes = (key: string): string[] =>
+  [key.replace(/(?<= )[ivxlc]+$/, '#'), key.replace(/^([+-])[ivxlc]+(?= )/, '$1#')].filter(
+    (shape) => shape !== key,
+  );
+
 interface Edge {
   page: number;
   line: PageLine;
@@ -46,7 +52,8 @@ export function withoutMargins(pages: readonly PageLine[][]): PageLine[][] {
       for (const { line } of group) dropped.add(line);
     }
   for (const [key, group] of groups)
-    if (isMadeOf(key, repeated)) for (const { line } of group) dropped.add(line);
+    if (isMadeOf(key, repeated) || romanShapes(key).some((shape) => repeated.includes(shape)))
+      for (const { line } of group) dropped.add(line);
   for (const line of pageNumbers(pages)) dropped.add(line);
   return pages.map((lines) => {
     const rest = lines.filter((line) => !dropped.has(line));
