@@ -83,7 +83,7 @@ export const rooms = [
   ],
   [
     'src/documents',
-    9560,
+    9600,
     'README',
     'folders of documents: readers of some twenty kinds, calendars with the zones that they describe, read once, and contacts, the layout of PDF pages with the accents and ligatures of TeX, office files as people see them with charts and diagrams, tables and JSON that are not quite well-formed, mail with what Outlook wraps, scans by OCR, encodings of Windows, Macintosh, DOS and East Asia told by few letters and their neighbours, patterns of .gitignore whose steps are bounded, chunks, MDX without its code, cells of marked tables that span columns, rows and lines, and their languages; tables, scans and mails of any length in time that grows with them',
   ],
