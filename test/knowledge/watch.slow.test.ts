@@ -287,7 +287,7 @@ describe('watchFolder', () => {
     const kb = await reader(index.config);
     const lock = JSON.stringify(join(dirname(index.config), 'records.json.changes.lock'));
     const internal = JSON.stringify(join(import.meta.dirname, '../../dist/lib/internal.js'));
-    const code = `import { lockFile } from ${internal}; lockFile(${lock}); console.log(); process.stdin.resume();`;
+    const code = `import { lockFile } from ${internal}; globalThis.held = lockFile(${lock}); console.log(); process.stdin.resume();`;
     const holder = spawn(process.execPath, ['--input-type=module', '-e', code]);
     onTestFinished(() => void holder.kill('SIGKILL'));
     await once(holder.stdout, 'data');
